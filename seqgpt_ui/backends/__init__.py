@@ -1,0 +1,1 @@
+"""Backends: the only place where a device operation happens."""

@@ -1,0 +1,1 @@
+"""Guides: which tokens may follow, decided by immutable states that a beam can copy."""
