@@ -1,0 +1,1 @@
+"""Builds data, tokenizer and the demo model, and evaluates any checkpoint of the same architecture."""
