@@ -91,6 +91,11 @@ def rate_at(progress: float, config: TrainingConfig) -> float:
     return config.learning_rate * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1.0, progress))))
 
 
+def processor_time_s() -> float:
+    """Seconds of processor time that this process used, per thread of the model."""
+    return time.process_time() / torch.get_num_threads()
+
+
 class Trainer:
     """Owns model, optimizer and clock of one run in ``folder``."""
 
@@ -127,10 +132,13 @@ class Trainer:
         partial.replace(self._state)
 
     def run(self, stream: Iterator[Batch]) -> None:
-        """Train until the budget is spent; saves every five minutes and logs every fifty steps."""
+        """Train until the budget is spent; saves every five minutes and logs every fifty steps.
+
+        The clock counts processor time over all threads: what else the machine does changes the wait, not the model.
+        """
         budget_s = self.config.minutes * 60
         noise = torch.Generator().manual_seed(self.config.seed + self.step)
-        last, saved, mean = time.monotonic(), self.elapsed_s, 0.0
+        last, saved, mean = processor_time_s(), self.elapsed_s, 0.0
         while self.elapsed_s < budget_s:
             rate = rate_at(self.elapsed_s / budget_s, self.config)
             for group in self.optimizer.param_groups:
@@ -140,7 +148,7 @@ class Trainer:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
             self.optimizer.step()
             self.optimizer.zero_grad()
-            now = time.monotonic()
+            now = processor_time_s()
             self.elapsed_s += now - last
             last = now
             self.step += 1
@@ -202,7 +210,6 @@ def main() -> None:
     folder: Path = arguments.out
     folder.mkdir(parents=True, exist_ok=True)
     factors = {name: float(value) for name, _, value in (item.partition("=") for item in arguments.factor)}
-    rng = random.Random(config.seed)
     real = file_sources(arguments.rows, factors) if arguments.rows else []
     synthetic = generator_source(config.generated_rows, config.seed, arguments.lexicons, 1.0)
     sources = with_share(real, synthetic, config.generated_share)
@@ -211,6 +218,7 @@ def main() -> None:
     builder = SampleBuilder(tokenizer, TemplateLibrary.from_folder().get("official"), profile)
     trainer = Trainer(config, folder)
     trainer.resume()
+    rng = random.Random(f"{config.seed}/{trainer.step}")  # a resumed run goes on with other rows
     record = {"config": asdict(config), "factors": factors, "sources": {s.name: len(s.rows) for s in sources}}
     (folder / "training_config.json").write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
     samples = sample_stream(sources, builder, config.max_tokens, rng)

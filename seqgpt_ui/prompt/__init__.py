@@ -1,0 +1,1 @@
+"""The prompt format in one place: how prompts are written, which answers are legal, how answers are read."""

@@ -151,16 +151,15 @@ class EngineCore:
         prompt_ids = self._encode(item)
         stream = TextStream(self._vocabulary)
         on_token = None if on_text is None else lambda token: on_text(stream.push(token))
-        beams = OFFICIAL_BEAMS if item.constraint is not None else 1
-        generated = self._backend.generate(prompt_ids, None, self._config(item.params, beams), control, on_token)
+        generated = self._backend.generate(prompt_ids, None, self._config(item.params), control, on_token)
         if on_text is not None:
             on_text(stream.finish())
         return self._completion(generated, len(prompt_ids))
 
-    def _config(self, params: DecodingParams, beams: int | None = None) -> GenerationConfig:
+    def _config(self, params: DecodingParams) -> GenerationConfig:
         return GenerationConfig(
             max_new_tokens=params.max_new_tokens,
-            num_beams=beams or (OFFICIAL_BEAMS if params.mode == "precise" else 1),
+            num_beams=1 if params.mode == "fast" else OFFICIAL_BEAMS,
             repetition_penalty=params.repetition_penalty,
             do_sample=params.do_sample,
             temperature=params.temperature,

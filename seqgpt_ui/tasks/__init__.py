@@ -1,0 +1,1 @@
+"""Tasks: what is asked about a document and what the answers mean. Pure; knows neither worker, files nor pages."""
