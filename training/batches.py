@@ -16,11 +16,11 @@ IGNORED = -100
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``ids`` and ``mask`` are (rows, length); ``is_answer`` marks positions whose next token belongs to the answer."""
+    """(rows, length) each; a weight is that of the next token as part of the answer, 0 outside it."""
 
     ids: torch.Tensor
     mask: torch.Tensor
-    is_answer: torch.Tensor
+    weights: torch.Tensor
 
 
 def batches(
@@ -43,10 +43,10 @@ def collate(samples: list[Sample], pad_id: int) -> Batch:
     length = max(len(sample.ids) for sample in samples)
     ids = torch.full((len(samples), length), pad_id)
     mask = torch.zeros((len(samples), length), dtype=torch.long)
-    is_answer = torch.zeros((len(samples), length), dtype=torch.bool)
+    weights = torch.zeros((len(samples), length))
     for index, sample in enumerate(samples):
         size = len(sample.ids)
         ids[index, :size] = torch.tensor(sample.ids)
         mask[index, :size] = 1
-        is_answer[index, sample.answer_start - 1 : size - 1] = True
-    return Batch(ids, mask, is_answer)
+        weights[index, sample.answer_start - 1 : size - 1] = torch.tensor(sample.weights)
+    return Batch(ids, mask, weights)

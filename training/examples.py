@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from seqgpt_ui.prompt.answer import format_classification, format_extraction
 from seqgpt_ui.prompt.profile import GEN_TOKEN, FormatProfile
-from seqgpt_ui.prompt.render import render
+from seqgpt_ui.prompt.render import render, shown_label
 from seqgpt_ui.prompt.templates import TaskTemplate
 from training.rows import Row
 
@@ -31,12 +31,17 @@ SYNONYMS = {
 }
 
 
+# The guide writes the heads of an extraction, so learning them matters less than learning what follows them.
+HEAD_WEIGHT = 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Token ids of prompt and answer; the answer begins at ``answer_start``."""
+    """Token ids of prompt and answer; the answer begins at ``answer_start`` and its tokens count by ``weights``."""
 
     ids: list[int]
     answer_start: int
+    weights: list[float]
 
 
 def redraw(row: Row, pool: tuple[str, ...], rng: random.Random) -> Row:
@@ -87,11 +92,21 @@ class SampleBuilder:
         """Prompt and answer of a row as ids; control tokens written in the text stay ordinary characters."""
         prompt = str(render(row.task, row.text, row.labels, self._template, self._profile))
         prompt_ids = self._encode(prompt.removesuffix(GEN_TOKEN)) + self._gen
+        ids, weights = self._answer(row)
+        return Sample([*prompt_ids, *ids, self._end], len(prompt_ids), [*weights, 1.0])
+
+    def _answer(self, row: Row) -> tuple[list[int], list[float]]:
         if isinstance(row.gold, tuple):
-            answer = format_classification(row.gold, self._profile)
-        else:
-            answer = format_extraction(row.labels, row.gold, self._profile)
-        return Sample([*prompt_ids, *self._encode(answer), self._end], len(prompt_ids))
+            ids = self._encode(format_classification(row.gold, self._profile))
+            return ids, [1.0] * len(ids)
+        ids = self._encode(format_extraction(row.labels, row.gold, self._profile))
+        weights: list[float] = []
+        for line in format_extraction(row.labels, row.gold, self._profile).splitlines(keepends=True):
+            head = next(f"{shown_label(field)}:" for field in row.labels if line.startswith(f"{shown_label(field)}: "))
+            num_head = len(self._encode(head))
+            weights += [HEAD_WEIGHT] * num_head + [1.0] * (len(self._encode(line)) - num_head)
+        # A line break may fuse with its neighbours in a rare vocabulary; such an answer counts evenly.
+        return ids, weights if len(weights) == len(ids) else [1.0] * len(ids)
 
     def _encode(self, text: str) -> list[int]:
         self._tokenizer.encode_special_tokens = True

@@ -1,6 +1,6 @@
 """Trains a BLOOM checkpoint on the official prompt format within a time budget; stops and resumes at any time.
 
-``python -m training.train --out models/seqgpt-mini --rows FOLDER --lexicons FOLDER --minutes 55``
+``python -m training.train --out models/seqgpt-mini --rows FOLDER --lexicons FOLDER --factors FILE``
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class TrainingConfig:
     minutes: float = 55.0
     tokens_per_batch: int = 2560
     learning_rate: float = 1.5e-3
-    text_loss: float = 0.3
+    text_loss: float = 0.15
     text_share: float = 0.12
     max_tokens: int = 320
     generated_rows: int = 60_000
-    generated_share: float = 0.3
+    generated_share: float = 0.25
 
 
 def create_model(config: TrainingConfig) -> BloomForCausalLM:
@@ -69,16 +69,18 @@ def create_model(config: TrainingConfig) -> BloomForCausalLM:
 
 
 def loss_of(model: BloomForCausalLM, batch: Batch, config: TrainingConfig, generator: torch.Generator) -> torch.Tensor:
-    """Mean loss of answer tokens plus ``text_loss`` times that of a random ``text_share`` of the prompt's tokens.
+    """Weighted mean loss of answer tokens plus ``text_loss`` times that of a random share of the prompt's tokens.
 
     The vocabulary matrix is a third of the arithmetic of so small a model, so only the chosen positions meet it.
     """
     hidden = model.transformer(batch.ids, attention_mask=batch.mask).last_hidden_state[:, :-1]
     targets = batch.ids[:, 1:]
-    answer = batch.is_answer[:, :-1]
+    weights = batch.weights[:, :-1]
+    answer = weights > 0
     is_text = (batch.mask[:, 1:] == 1) & ~answer
     sampled = is_text & (torch.rand(is_text.shape, generator=generator) < config.text_share)
-    answer_loss = functional.cross_entropy(model.lm_head(hidden[answer]), targets[answer])
+    losses = functional.cross_entropy(model.lm_head(hidden[answer]), targets[answer], reduction="none")
+    answer_loss = (losses * weights[answer]).sum() / weights[answer].sum()
     if not bool(sampled.any()) or config.text_loss == 0:
         return answer_loss
     return answer_loss + config.text_loss * functional.cross_entropy(model.lm_head(hidden[sampled]), targets[sampled])
@@ -197,7 +199,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rows", type=Path, help="folder of .jsonl(.gz) files in the evaluation schema")
     parser.add_argument("--lexicons", type=Path, help="folder of word lists for the generator")
-    parser.add_argument("--factor", action="append", default=[], metavar="NAME=FACTOR", help="weight of one row file")
+    parser.add_argument("--factors", type=Path, help="JSON object: name of a row file -> factor of its weight")
     for name, default in asdict(TrainingConfig()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
     return parser.parse_args()
@@ -209,7 +211,7 @@ def main() -> None:
     config = TrainingConfig(**{name: getattr(arguments, name) for name in asdict(TrainingConfig())})
     folder: Path = arguments.out
     folder.mkdir(parents=True, exist_ok=True)
-    factors = {name: float(value) for name, _, value in (item.partition("=") for item in arguments.factor)}
+    factors: dict[str, float] = json.loads(arguments.factors.read_text()) if arguments.factors else {}
     real = file_sources(arguments.rows, factors) if arguments.rows else []
     synthetic = generator_source(config.generated_rows, config.seed, arguments.lexicons, 1.0)
     sources = with_share(real, synthetic, config.generated_share)

@@ -12,7 +12,7 @@ from training.examples import Sample
 
 SAMPLES = st.lists(
     st.integers(2, 12).flatmap(
-        lambda size: st.builds(lambda cut: Sample(list(range(size)), cut), st.integers(1, size - 1))
+        lambda size: st.integers(1, size - 1).map(lambda cut: Sample(list(range(size)), cut, [1.0] * (size - cut)))
     ),
     min_size=1,
     max_size=30,
@@ -28,7 +28,7 @@ def test_every_sample_comes_once_within_the_budget(samples: list[Sample], seed: 
 
 
 def test_padding_and_answer_positions() -> None:
-    batch = collate([Sample([5, 6, 7, 8], 2), Sample([5, 6], 1)], pad_id=3)
+    batch = collate([Sample([5, 6, 7, 8], 2, [0.5, 1.0]), Sample([5, 6], 1, [1.0])], pad_id=3)
     assert batch.ids.tolist() == [[5, 6, 7, 8], [5, 6, 3, 3]]
     assert batch.mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
-    assert batch.is_answer.tolist() == [[False, True, True, False], [True, False, False, False]]
+    assert batch.weights.tolist() == [[0.0, 0.5, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]]

@@ -85,3 +85,18 @@ def test_fields_with_synonyms_are_renamed_with_their_spans() -> None:
         assert set(drawn.gold) == set(drawn.labels)
         names |= set(drawn.labels)
     assert {"人名", "人物", "姓名", "地名", "地点"} <= names
+
+
+def test_heads_weigh_little_and_values_fully() -> None:
+    row = Row("1", "extract", "张三和李四", ("人名", "地名"), {"人名": ("张三", "李四")})
+    sample = builder().build(row)
+    answer = sample.ids[sample.answer_start :]
+    assert len(sample.weights) == len(answer)
+    light = [token for token, weight in zip(answer, sample.weights, strict=True) if weight < 1]
+    assert VOCABULARY.decode(light) == "人名:地名:"
+
+
+def test_an_answer_whose_lines_fuse_counts_evenly() -> None:
+    row = Row("1", "extract", "a", ("（甲", "(b"), {})
+    sample = builder().build(row)
+    assert len(sample.weights) == len(sample.ids) - sample.answer_start

@@ -73,7 +73,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_loss_falls() -> None:
     model = create_model(TINY)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    batch = collate([Sample([10, 11, 12, 20, 2], 3), Sample([10, 13, 12, 21, 2], 3)], 3)
+    batch = collate([Sample([10, 11, 12, 20, 2], 3, [1.0, 1.0]), Sample([10, 13, 12, 21, 2], 3, [1.0, 1.0])], 3)
     losses = []
     for _ in range(30):
         loss = loss_of(model, batch, TINY, torch.Generator().manual_seed(0))
@@ -86,7 +86,7 @@ def test_loss_falls() -> None:
 
 def test_answers_alone_count_where_text_has_no_share() -> None:
     model = create_model(TINY)
-    batch = collate([Sample([10, 11, 12, 20, 2], 3)], 3)
+    batch = collate([Sample([10, 11, 12, 20, 2], 3, [1.0, 1.0])], 3)
     noise = torch.Generator().manual_seed(0)
     alone = loss_of(model, batch, replace(TINY, text_share=0.0), noise).item()
     assert alone == pytest.approx(loss_of(model, batch, replace(TINY, text_loss=0.0), noise).item())
