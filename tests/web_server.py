@@ -33,7 +33,7 @@ def running_app(ready_path: str = "/readyz", **fields: Any) -> Iterator[str]:
     """Run the product with these settings until the block ends; gives its address once ``ready_path`` is 200."""
     with tempfile.TemporaryDirectory(prefix="seqgpt-") as folder:
         port, log = free_port(), Path(folder) / "log"
-        settings = Settings(port=port, data_dir=Path(folder) / "data", **{"backend": "fake", **fields})
+        settings = Settings(**{"port": port, "data_dir": Path(folder) / "data", "backend": "fake", **fields})
         with process((sys.executable, "app.py"), log, settings) as child:
             url = f"http://127.0.0.1:{port}"
 
