@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import uuid
-
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seqgpt_ui.api.errors import error_body
+from seqgpt_ui.asgi import REQUEST_ID_HEADER, limited, new_request_id
 from seqgpt_ui.logs import request_id_var
-
-REQUEST_ID_HEADER = "X-Request-ID"
-_GOOD_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-
-
-def new_request_id(offered: str | None) -> str:
-    """The caller's own id where it is harmless in logs and headers, else a fresh one."""
-    return offered if offered and _GOOD_ID.fullmatch(offered) else uuid.uuid4().hex
 
 
 class RequestEnvelope:
@@ -48,21 +37,7 @@ class RequestEnvelope:
             body = error_body("body_too_large", self._refusal(), param=None, request_id=request_id)
             await JSONResponse(body, status_code=413)(scope, receive, send_with_id)
             return
-        await self._app(scope, self._limited(receive), send_with_id)
-
-    def _limited(self, receive: Receive) -> Receive:
-        """Count what really arrives: a chunked body declares no length."""
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._max_body_bytes:
-                raise HTTPException(413, self._refusal())
-            return message
-
-        return limited
+        await self._app(scope, limited(receive, self._max_body_bytes, self._refusal()), send_with_id)
 
     def _refusal(self) -> str:
         limit = self._max_body_bytes

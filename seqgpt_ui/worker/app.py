@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import time
-import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seqgpt_ui import __version__
+from seqgpt_ui.asgi import REQUEST_ID_HEADER, limited, new_request_id
 from seqgpt_ui.errors import InvalidRequest, SeqGPTError
 from seqgpt_ui.logs import request_id_var
 from seqgpt_ui.protocol import ErrorBody, ErrorEnvelope
@@ -26,7 +26,6 @@ from seqgpt_ui.worker.metrics import WorkerMetrics
 from seqgpt_ui.worker.routes import create_router
 
 logger = logging.getLogger(__name__)
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 # The log's word for a caller who left before the answer.
 NOT_ANSWERED = 499
@@ -59,13 +58,13 @@ class RequestContext:
         self._app = app
         self._metrics = metrics
         self._max_body_bytes = max_body_bytes
+        self._refusal = f"the body is over {max_body_bytes} bytes; send fewer items at once"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-        request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        request_id = new_request_id(Headers(scope=scope).get(REQUEST_ID_HEADER))
         token = request_id_var.set(request_id)
         began_s, status = time.monotonic(), NOT_ANSWERED
 
@@ -73,11 +72,11 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), (b"x-request-id", request_id.encode())]
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
             await send(message)
 
         try:
-            await self._app(scope, limited(receive, self._max_body_bytes), send_with_id)
+            await self._app(scope, limited(receive, self._max_body_bytes, self._refusal), send_with_id)
         except Exception as error:  # the last place that can still answer in the one envelope
             logger.error("a request failed for an unknown reason", exc_info=error)
             if status == NOT_ANSWERED:
@@ -93,21 +92,6 @@ class RequestContext:
         level = logging.DEBUG if path in ("/livez", "/readyz", "/metrics", "/v1/info") else logging.INFO
         fields = {"method": scope["method"], "path": path, "status": status, "elapsed_ms": round(elapsed_s * 1000, 1)}
         logger.log(level, "request", extra={"fields": fields})
-
-
-def limited(receive: Receive, max_body_bytes: int) -> Receive:
-    """``receive``, raising HTTP 413 as soon as the body is over its limit."""
-    num_bytes = 0
-
-    async def receive_limited() -> Message:
-        nonlocal num_bytes
-        message = await receive()
-        num_bytes += len(message.get("body", b""))
-        if num_bytes > max_body_bytes:
-            raise HTTPException(413, f"the body is over {max_body_bytes} bytes; send fewer items at once")
-        return message
-
-    return receive_limited
 
 
 def error_response(error: SeqGPTError) -> JSONResponse:

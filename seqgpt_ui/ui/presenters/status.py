@@ -26,7 +26,7 @@ def _banner(kind: str, text: str) -> str:
 
 def status_html(info: InfoResponse, language: Language) -> str:
     """All that is known about worker and model, as cards."""
-    cards = [("state", tr(f"state.{info.state}", language), info.state)]
+    cards: list[tuple[str, str, str]] = [("state", tr(f"state.{info.state}", language), info.state)]
     if info.cause:
         cards.append(("cause", info.cause, "wide"))
     if info.model is not None:
