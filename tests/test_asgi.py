@@ -50,4 +50,7 @@ def test_messages_without_a_body_pass() -> None:
     async def receive() -> Message:
         return {"type": "http.disconnect"}
 
-    assert asyncio.run(limited(receive, 0, "too large")()) == {"type": "http.disconnect"}
+    async def read_one() -> Message:
+        return await limited(receive, 0, "too large")()
+
+    assert asyncio.run(read_one()) == {"type": "http.disconnect"}
