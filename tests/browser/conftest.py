@@ -17,23 +17,23 @@ SCREENSHOTS = PROJECT_ROOT / "artifacts" / "screenshots"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The product with the backend that needs no weights, ready to answer."""
     with running_app() as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server_without_worker() -> Iterator[str]:
     """The web process alone, as it is while a worker still loads."""
     with running_app("/healthz", children=False) as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium of the system."""
+    """Chromium of the system. While Playwright runs, its event loop runs in this thread: no longer than one module."""
     found = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     assert found, "Chromium is missing; as root: apt-get install chromium fonts-noto-cjk"
     expect.set_options(timeout=PATIENCE_MS)
