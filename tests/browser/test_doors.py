@@ -29,6 +29,8 @@ NUM_TEXTS = 25
 LABELS = ("财经", "体育", "科技", "娱乐", "国际", "教育", "健康", "旅游", "政治", "地理")
 FIELDS = ("人名", "地名", "机构名", "时间", "金额", "公司", "电话")
 SEED = 424_242
+# The table draws only the rows that are in view.
+VISIBLE_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -159,10 +161,10 @@ def test_page_extracts_alike(
         for text, expected in zip(texts["extract"], by_rest["extract"], strict=True):
             _ask(visitor, "extract", "抽取", text, expected)
             rows = [[e["field"], e["text"], str(e["start"]), str(e["end"])] for e in expected["entities"]]
-            for index, row in enumerate(rows):
+            for index, row in enumerate(rows[:VISIBLE_ROWS]):
                 cells = page.locator("#extract-table").get_by_role("row").nth(index + 1).get_by_role("gridcell")
-                expect(cells.nth(1)).to_have_text(row[1])
-                assert [text.strip() for text in cells.all_inner_texts()][:4] == row
+                for column, value in enumerate(row):
+                    expect(cells.nth(column)).to_have_text(value)
         visitor.shot("demo-extraction-zh")
 
 
