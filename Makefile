@@ -7,7 +7,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' requirements.txt)
-TEST_PACKAGES := chromium fonts-noto-cjk fontconfig
+TEST_PACKAGES := chromium curl fonts-noto-cjk fontconfig
 
 .PHONY: install install-dev system-packages run supervise lint test clean
 
@@ -30,9 +30,9 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	@touch $@
 
-# The browser tests need Debian's Chromium and a font with Chinese characters.
+# The browser tests need Debian's Chromium and a font with Chinese characters, the examples of the docs curl.
 system-packages:
-	@if command -v chromium >/dev/null && command -v fc-list >/dev/null && [ -n "$$(fc-list :lang=zh)" ]; then exit 0; \
+	@if command -v chromium >/dev/null && command -v curl >/dev/null && command -v fc-list >/dev/null && [ -n "$$(fc-list :lang=zh)" ]; then exit 0; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(TEST_PACKAGES) >/dev/null; \
 	else \
