@@ -11,8 +11,6 @@ import torch
 
 from training.examples import Sample
 
-IGNORED = -100
-
 
 @dataclass(frozen=True, slots=True)
 class Batch:

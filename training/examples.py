@@ -82,6 +82,7 @@ class SampleBuilder:
     """Encodes rows with one tokenizer, template and profile."""
 
     def __init__(self, tokenizer: Tokenizer, template: TaskTemplate, profile: FormatProfile) -> None:
+        tokenizer.encode_special_tokens = True  # what a text says is never a control token
         self._tokenizer = tokenizer
         self._template = template
         self._profile = profile
@@ -99,9 +100,10 @@ class SampleBuilder:
         if isinstance(row.gold, tuple):
             ids = self._encode(format_classification(row.gold, self._profile))
             return ids, [1.0] * len(ids)
-        ids = self._encode(format_extraction(row.labels, row.gold, self._profile))
+        answer = format_extraction(row.labels, row.gold, self._profile)
+        ids = self._encode(answer)
         weights: list[float] = []
-        for line in format_extraction(row.labels, row.gold, self._profile).splitlines(keepends=True):
+        for line in answer.splitlines(keepends=True):
             head = next(f"{shown_label(field)}:" for field in row.labels if line.startswith(f"{shown_label(field)}: "))
             num_head = len(self._encode(head))
             weights += [HEAD_WEIGHT] * num_head + [1.0] * (len(self._encode(line)) - num_head)
@@ -109,7 +111,6 @@ class SampleBuilder:
         return ids, weights if len(weights) == len(ids) else [1.0] * len(ids)
 
     def _encode(self, text: str) -> list[int]:
-        self._tokenizer.encode_special_tokens = True
         return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 

@@ -20,8 +20,9 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import BloomConfig, BloomForCausalLM
 
-from seqgpt_ui.prompt.profile import PROFILE_FILE, FormatProfile
+from seqgpt_ui.prompt.profile import FormatProfile
 from seqgpt_ui.prompt.templates import TemplateLibrary
+from seqgpt_ui.worker.engine.loading import FORMAT_FILE
 from training.batches import Batch, batches
 from training.examples import Sample, SampleBuilder, redraw
 from training.mixture import Source, draw, file_sources, generator_source, with_share
@@ -233,7 +234,7 @@ def save_checkpoint(model: BloomForCausalLM, folder: Path, profile: FormatProfil
     model.half().save_pretrained(folder)
     answers = {name: value for name, value in asdict(profile).items() if name != "has_gen"}
     answers["max_prompt_tokens"] = max_tokens
-    (folder / PROFILE_FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=2) + "\n")
+    (folder / FORMAT_FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -108,13 +108,14 @@ class ReferenceBackend:
         control: Control,
         on_token: TokenCallback | None,
     ) -> torch.Tensor:
-        streaming = on_token is not None and config.num_beams == 1
+        # Beams change their minds, so only a single sequence can be heard as it grows.
+        streamer = TokenStreamer(on_token) if on_token is not None and config.num_beams == 1 else None
         arguments: dict[str, Any] = {
             "attention_mask": torch.ones_like(prompt),
             "generation_config": self._settings(config),
             "logits_processor": LogitsProcessorList([GuideProcessor(guide, prompt.shape[1])] if guide else []),
             "stopping_criteria": StoppingCriteriaList([ControlCriteria(control)]),
-            "streamer": TokenStreamer(on_token) if on_token is not None and streaming else None,
+            "streamer": streamer,
         }
         with torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
             if config.seed is not None:

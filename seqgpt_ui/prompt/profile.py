@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 GEN_TOKEN = "[GEN]"  # noqa: S105 - a vocabulary entry, not a secret
-PROFILE_FILE = "seqgpt_format.json"
 
 
 @dataclass(frozen=True, slots=True)

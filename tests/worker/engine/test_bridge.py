@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -38,6 +38,16 @@ async def held(**options: Any) -> tuple[AsyncEngine, StubCore, Any]:
     call = engine.submit(request("hold it"))
     await eventually(core.holding.is_set)
     return engine, core, call
+
+
+def loader_behind(gate: threading.Event) -> Callable[[], Loaded]:
+    """A loader that is not done before ``gate`` is set."""
+
+    def load() -> Loaded:
+        gate.wait(20)
+        return Loaded(StubCore(), "")
+
+    return load
 
 
 def test_items_are_answered_in_order() -> None:
@@ -135,12 +145,7 @@ def test_an_observer_that_fails_breaks_the_engine_but_leaves_nobody_waiting() ->
 def test_before_the_model_is_loaded_requests_are_refused() -> None:
     async def main() -> None:
         gate = threading.Event()
-
-        def load() -> Loaded:
-            gate.wait(20)
-            return Loaded(StubCore(), "")
-
-        engine = AsyncEngine(load)
+        engine = AsyncEngine(loader_behind(gate))
         engine.start()
         with pytest.raises(WorkerUnavailable, match="still loading") as caught:
             engine.submit(request("a"))
@@ -175,12 +180,7 @@ def test_a_failed_load_is_told_with_its_cause(error: Exception, cause: str) -> N
 def test_stopping_while_loading_never_becomes_ready() -> None:
     async def main() -> None:
         gate = threading.Event()
-
-        def load() -> Loaded:
-            gate.wait(20)
-            return Loaded(StubCore(), "")
-
-        engine = AsyncEngine(load)
+        engine = AsyncEngine(loader_behind(gate))
         engine.start()
         await engine.stop(20.0)
         gate.set()
